@@ -4,6 +4,7 @@ hidden  a number by chance for each page: URLs say nothing
 folder  a folder for each language, whose name is no language's: /gobi/x and /public/x
 glued   two letters for each language at the end of the name: /x and /xte
 slugs   the words of the address translated, a quarter of them kept and a quarter alike: /en/history and /fr/histobaku
+titles  the words of its title for each page: /open-data and /donnees-ouvertes
 step    a number for each page, that of a translation a constant step away
 """
 
@@ -17,7 +18,9 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from bitrawl.model import Language, Page
+from bitrawl.text.language_names import folded
 from bitrawl.url import Url
+from bitrawl.urls import readable_words
 from lab.train.made_up_urls import (
     Change,
     added_folder,
@@ -30,6 +33,7 @@ from lab.train.pairs import LabelledSite
 
 Rename = Callable[[Url], Url]
 _HOST = "http://www.site.test/"
+_TITLE = 8  # words of a title that make an address
 _WORD = re.compile(r"(?!html?\b|php\b)[^\W\d_]{3,}")
 
 
@@ -40,6 +44,7 @@ class ChangedUrls(StrEnum):
     FOLDER = "folder"
     GLUED = "glued"
     SLUGS = "slugs"
+    TITLES = "titles"
     STEP = "step"
 
 
@@ -73,6 +78,7 @@ def _addresses(site: LabelledSite, kind: ChangedUrls) -> Iterator[tuple[Url, Url
         return
     rng = random.Random(f"{kind} {site.name}")
     language_of = {page.url: page.language for page in site.pages}
+    titles = {page.url: "-".join(readable_words(folded(page.title))[:_TITLE]) for page in site.pages}
     languages = sorted(set(language_of.values()))
     changes = _changes(kind, languages, rng)
     taken: set[str] = set()
@@ -81,7 +87,7 @@ def _addresses(site: LabelledSite, kind: ChangedUrls) -> Iterator[tuple[Url, Url
         number += rng.choice((1, 1, 1, 2, 3, 5, 9))
         base = str(number) if kind is ChangedUrls.STEP else unmarked(first).strip("/") or "start"
         for url in versions:
-            path = changes[language_of[url]](base)
+            path = titles[url] or "page" if kind is ChangedUrls.TITLES else changes[language_of[url]](base)
             while path in taken:  # further versions in one language
                 path = f"{path}-2"
             taken.add(path)

@@ -12,7 +12,7 @@ import pytest
 from app.app import App
 from app.held_web import ARABIC, HOSTILE, HeldWeb, served
 from app.program import chromium
-from app.watched import QUIET, Watched
+from app.watched import PATIENCE, QUIET, Watched
 from kept_findings import Aligned, keep_findings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -23,8 +23,6 @@ from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
-
-PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 
 
 @pytest.fixture(scope="session")

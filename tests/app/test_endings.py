@@ -17,12 +17,16 @@ TWO_LANGUAGES = "www.beekeepers.test"
 NOWHERE = "www.no-such-host.test"
 
 
-@pytest.fixture(params=["fr", "es"])
-def foreign(request: pytest.FixtureRequest, browser: Browser, app: App) -> Iterator[tuple[str, Page]]:
-    """The language of the interface, and a tab of a browser that asks for it."""
+SPANISH = pytest.mark.parametrize("foreign", ["es"], indirect=True)
+FRENCH = pytest.mark.parametrize("foreign", ["fr"], indirect=True)
+
+
+@pytest.fixture
+def foreign(request: pytest.FixtureRequest, browser: Browser, app: App) -> Iterator[Page]:
+    """A tab of a browser that asks for an interface in that language."""
     context = browser.new_context(base_url=app.base, locale=request.param, **QUIET)
     watched = Watched(context, app.base)
-    yield request.param, context.new_page()
+    yield context.new_page()
     context.close()
     assert watched.foreign == []
     assert watched.said == []
@@ -45,15 +49,10 @@ def job_of(app: App, page: Page) -> Path:
     return app.folder(page.url)
 
 
-FAILED = {
-    "fr": ("échec", f"Aucune page n’a été trouvée. http://{NOWHERE}/ a répondu par l’erreur 404.", "Recommencer avec des changements"),
-    "es": ("fallido", f"No se ha encontrado ninguna página. http://{NOWHERE}/ ha respondido con el error 404.", "Empezar de nuevo con cambios"),
-}  # fmt: skip
-
-
-def test_a_job_that_failed_is_called_so_and_opens_the_form_again(foreign: tuple[str, Page]):
-    code, page = foreign
-    label, said, button = FAILED[code]
+@SPANISH
+def test_a_job_that_failed_is_called_so_and_opens_the_form_again(foreign: Page):
+    page, label = foreign, "fallido"
+    said = f"No se ha encontrado ninguna página. http://{NOWHERE}/ ha respondido con el error 404."
     mine(page, NOWHERE)
     job = page.url.rpartition("/")[2]
     expect(page.locator(".state.failed")).to_have_text(label)
@@ -61,52 +60,38 @@ def test_a_job_that_failed_is_called_so_and_opens_the_form_again(foreign: tuple[
     expect(page).to_have_title(re.compile(f"^{label} · "))
     expect(page.locator("#live")).not_to_contain_text("No page")
     check(page)
-    page.get_by_role("link", name=button).click()
+    page.get_by_role("link", name="Empezar de nuevo con cambios").click()
     expect(page.locator("#seeds")).to_have_value(f"http://{NOWHERE}/")
     expect(page.locator("#language_b")).to_have_value("fr")
     expect(page.locator(f'tr:has(a[href="/jobs/{job}"]) .state.failed')).to_have_text(label)
 
 
-LEFT = {
-    "fr": ("tout indique une seule langue, anglais ; le reste du site a donc été laissé de côté", "Visiter le reste du site"),
-    "es": ("todo apunta a un solo idioma, inglés, así que se ha omitido el resto del sitio", "Visitar el resto del sitio"),
-}  # fmt: skip
-ALL_VISITED = {"fr": "Il ne reste rien à visiter.", "es": "No queda nada por visitar."}
-
-
-@pytest.mark.long("a job is mined twice behind the page")
-def test_a_site_that_the_strategy_left_is_visited_to_its_end_by_a_button(foreign: tuple[str, Page], app: App):
-    code, page = foreign
-    said, button = LEFT[code]
+@FRENCH
+def test_a_site_that_the_strategy_left_is_visited_to_its_end_by_a_button(foreign: Page, app: App):
+    page, button = foreign, "Visiter le reste du site"
     mine(page, ONE_LANGUAGE)
     expect(page.locator(".state.ended")).to_be_visible()
+    said = "tout indique une seule langue, anglais ; le reste du site a donc été laissé de côté"
     expect(page.get_by_role("status").first).to_contain_text(said)
     expect(page.locator("#live")).not_to_contain_text("so the rest of the site")
     check(page)
     before = len(fetched_pages(job_of(app, page)))
     page.get_by_role("button", name=button).click()
-    expect(page.get_by_role("status").first).to_have_text(ALL_VISITED[code])
+    expect(page.get_by_role("status").first).to_have_text("Il ne reste rien à visiter.")
     expect(page.get_by_role("button", name=button)).to_have_count(0)
     assert len(fetched_pages(job_of(app, page))) > before
 
 
-BUDGET = {
-    "fr": ("La limite de 4 pages est atteinte.", "Pages au maximum", "Continuer avec cette limite", "La limite de 6 pages est atteinte."),
-    "es": ("Se ha alcanzado el límite de 4 páginas.", "Páginas como máximo", "Continuar con este límite", "Se ha alcanzado el límite de 6 páginas."),
-}  # fmt: skip
-
-
-@pytest.mark.long("a job is mined twice behind the page")
-def test_a_limit_that_was_reached_is_raised_by_a_button(foreign: tuple[str, Page], app: App):
-    code, page = foreign
-    said, field, button, then = BUDGET[code]
+@SPANISH
+def test_a_limit_that_was_reached_is_raised_by_a_button(foreign: Page, app: App):
+    page, field = foreign, "Páginas como máximo"
     mine(page, TWO_LANGUAGES, pages=4)
     expect(page.locator(".state.ended")).to_be_visible()
-    expect(page.get_by_role("status").first).to_contain_text(said)
+    expect(page.get_by_role("status").first).to_contain_text("Se ha alcanzado el límite de 4 páginas.")
     expect(page.get_by_label(field)).to_have_value("8")
     check(page)
     page.get_by_label(field).fill("6")
-    page.get_by_role("button", name=button).click()
-    expect(page.get_by_role("status").first).to_contain_text(then)
+    page.get_by_role("button", name="Continuar con este límite").click()
+    expect(page.get_by_role("status").first).to_contain_text("Se ha alcanzado el límite de 6 páginas.")
     assert JobFolder(job_of(app, page)).job().budget.pages == 6
     assert len(fetched_pages(job_of(app, page))) == 6

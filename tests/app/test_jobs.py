@@ -4,6 +4,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from app.app import App, family, fetched_pages, pid_of, units
 from app.held_web import HeldWeb
 from app.watched import QUIET, Watched
 from end_to_end.test_signals import all_end
+from inline_children import inline_children
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+import bitrawl
 from bitrawl import demo
 
 MOST_LOOKS = 5  # that a tab needs to show what has changed: it looks every 1.5 or 2 s
@@ -78,11 +81,11 @@ def test_focus_selected_text_and_what_is_open_stay_while_figures_change(page: Pa
     assert page.evaluate("getSelection().toString()") == "pages"
 
 
-def test_twelve_tabs_stay_live(page: Page, context: BrowserContext, web: HeldWeb):
+def test_more_tabs_than_a_browser_has_connections_stay_live(page: Page, context: BrowserContext, web: HeldWeb):
     host = "www.mountain-rescue.test"
     web.hold(host, 2)
     address = start(page, host)
-    tabs = [page, *(context.new_page() for _ in range(11))]
+    tabs = [page, *(context.new_page() for _ in range(7))]  # six connections to a host
     for tab in tabs[1:]:
         tab.goto(address)
     for tab in tabs:
@@ -132,6 +135,7 @@ def test_a_job_outlives_the_server_and_the_open_tab_finds_the_next_one(browser: 
     assert len(fetched) == len(set(fetched)) == len([url for url in demo.pages() if url.host == host])
 
 
+@pytest.mark.long("a job is paused and resumed behind the page")
 def test_pause_and_resume_fetch_nothing_twice(page: Page, app: App, web: HeldWeb):
     host = "www.arden-observatory.test"
     web.hold(host, 4)
@@ -149,6 +153,7 @@ def test_pause_and_resume_fetch_nothing_twice(page: Page, app: App, web: HeldWeb
     assert len(web.visits(host)) == len(set(web.visits(host)))
 
 
+@pytest.mark.long("a job is killed and resumed behind the page")
 def test_a_killed_job_shows_as_interrupted_leaves_nothing_behind_and_resumes_to_the_same_units(
     page: Page, app: App, watched: Watched, web: HeldWeb, uninterrupted: list[tuple[str, str]]
 ):
@@ -172,11 +177,17 @@ def test_a_killed_job_shows_as_interrupted_leaves_nothing_behind_and_resumes_to_
 
 
 @pytest.fixture
-def uninterrupted(page: Page, app: App, web: HeldWeb) -> list[tuple[str, str]]:
-    """The units of a job that was left alone."""
-    folder = app.folder(start(page, "www.wend-gazette.test"))
-    expect(page.locator(".state.ended")).to_be_visible()
-    return units(folder)
+def uninterrupted(held_web: tuple[HeldWeb, int], tmp_path: Path) -> list[tuple[str, str]]:
+    """The units of a job that was left alone, in this process."""
+    where = {"connect_to": f"*.test=127.0.0.1:{held_web[1]}", "allow_private": True, "delay": 0}
+
+    def mined() -> None:
+        with inline_children():
+            bitrawl.mine("http://www.wend-gazette.test/", langs="en,fr", out=tmp_path / "job", **where)
+
+    with ThreadPoolExecutor(1) as thread:  # in this one is the event loop of Playwright
+        thread.submit(mined).result()
+    return units(tmp_path / "job")
 
 
 def test_without_scripts_a_job_can_be_started_watched_and_downloaded(browser: Browser, app: App, web: HeldWeb):

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from app.app import USERS, App
 from app.held_web import HeldWeb
-from app.watched import QUIET, Watched, scrolls_sideways
+from app.watched import PATIENCE, QUIET, Watched, scrolls_sideways
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+DESK = {"width": 1280, "height": 720}
 NARROW = {"width": 320, "height": 640}  # WCAG 2.2, 1.4.10 Reflow
 REFUSED = "the server responded with a status of"  # what a browser says about each answer from 400 on
 
@@ -155,10 +156,24 @@ def mistakes_below(page: Page) -> None:
     expect(page.locator("#pages-problem")).to_be_visible()
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser, app: App) -> Iterator[tuple[Page, Watched]]:
+    """One tab for all views: each begins as if it were new."""
+    context = browser.new_context(base_url=app.base, **QUIET)
+    context.set_default_timeout(PATIENCE)
+    watched = Watched(context, app.base)
+    yield context.new_page(), watched
+    context.close()
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_is_accessible_in_light_and_dark_and_fits_a_phone(
-    page: Page, watched: Watched, app: App, request: pytest.FixtureRequest, view: str
+    tab: tuple[Page, Watched], app: App, request: pytest.FixtureRequest, view: str
 ):
+    page, watched = tab
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(DESK)
+    page.goto("about:blank")
     shown = request.getfixturevalue("own_job" if view in CHANGING else "job")
     VIEWS[view](page, app.address(shown))
     expect(page.locator("h1")).to_be_visible()
@@ -166,6 +181,7 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_a_phone(
     check(page)
     if ("mistake" in view and "segments" not in view) or "such" in view:
         watched.expect_said(REFUSED)
+    assert (watched.foreign, watched.said) == ([], [])
 
 
 def test_the_report_runs_nothing_and_fits_a_phone(page: Page, app: App, job: str):

@@ -437,6 +437,7 @@ def test_kills_while_several_pages_are_drawn_cost_none_of_them(parts: str) -> No
 
 
 @pytest.mark.parametrize("parts", ["browser", "tab", "driver"])
+@pytest.mark.long("Chromium starts anew after each of four kills")
 def test_a_page_at_which_all_is_killed_each_time_gets_no_verdict_and_the_next_is_drawn(parts: str) -> None:
     web = DeadlyWeb(parts, "//b.test/data", times=99)
 

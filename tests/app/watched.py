@@ -5,7 +5,8 @@ import logging
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
 _log = logging.getLogger(__name__)
-QUIET = {"reduced_motion": "reduce"}  # a dot that pulses in twelve tabs takes all of a processor
+PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
+QUIET = {"reduced_motion": "reduce"}  # a dot that pulses in many tabs takes all of a processor
 
 
 class Watched:

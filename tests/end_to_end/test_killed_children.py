@@ -77,12 +77,11 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return marks
 
 
-@pytest.mark.parametrize("miners", [1, 2])
 @pytest.mark.long("a child starts anew after each of many kills")
 def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_change_no_byte_of_the_corpus(
-    served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path, miners: int
+    served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path
 ):
-    assert mined(served, tmp_path / "job", miners) == undisturbed
+    assert mined(served, tmp_path / "job", miners=2) == undisturbed
     steps = {"PairSite", "PassPages", "LearnWords", "AlignPairs"}
     assert {path.name for path in marks.iterdir()} == {"reader", "page", "miner", "writer", "corpus"} | steps
     assert not list((tmp_path / "job").glob(f"{SHARED}*"))

@@ -25,7 +25,7 @@ from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"
-MOMENTS = 6_000  # of a hundredth of a second or more; each state is reached much sooner
+MOMENTS = 6_000  # of a twentieth of a second or more; each state is reached much sooner
 
 
 class Server:
@@ -65,7 +65,7 @@ class Server:
             self.supervisor.tick()
             if condition():
                 return
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
         raise AssertionError("it never came to that")
 
     async def until_visits(self, count: int) -> None:
@@ -120,6 +120,7 @@ def concluded(job: ServedJob) -> set[str]:
     return urls
 
 
+@pytest.mark.long("a job has three processes, one after the other")
 async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing_twice_and_finds_the_same(
     server: Server, undisturbed: set[tuple[str, str]]
 ):
@@ -152,7 +153,8 @@ async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing
     assert not live.fault
 
 
-async def test_a_killed_job_is_interrupted_and_a_resume_ends_with_the_same_units(
+@pytest.mark.long("a job has three processes, one after the other")
+async def test_a_killed_job_is_interrupted_and_a_resume_and_one_more_round_end_with_the_same_units(
     server: Server, undisturbed: set[tuple[str, str]]
 ):
     job_id = server.add()
@@ -162,13 +164,6 @@ async def test_a_killed_job_is_interrupted_and_a_resume_ends_with_the_same_units
     server.supervisor.resume(server.job(job_id))
     await server.until_state(job_id, State.ENDED)
     assert units(server.job(job_id)) == undisturbed
-
-
-async def test_a_finished_job_that_is_visited_again_has_one_more_round_and_the_same_units(
-    server: Server, undisturbed: set[tuple[str, str]]
-):
-    job_id = server.add()
-    await server.until_state(job_id, State.ENDED)
     visits = len(server.web.visits)
     server.supervisor.visit_again(server.job(job_id))
     await server.until_state(job_id, State.ENDED)

@@ -47,16 +47,8 @@ ADDED = Added("bitrawl.verbs", "verb", "verbs", VERBS)
 """An entry is a `Verb`. Ours win."""
 
 
-_WORDS = {
-    "int": "N",
-    "int range": "N",
-    "float": "NUMBER",
-    "float range": "NUMBER",
-    "path": "PATH",
-    "str": "TEXT",
-}  # typer has <int>, <path>
-
-
+# In place of typer's <int>, <path> and so on
+_WORDS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "path": "PATH", "str": "TEXT"}
 _MANY = 30  # options
 _USUAL = frozenset(
     "seeds out seeds_file sites langs topic texts contact delay max_pages formats refresh dry_run quiet".split()

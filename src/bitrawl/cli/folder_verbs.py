@@ -140,7 +140,7 @@ def terms(
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
     from bitrawl.cluster.places import open_address
-    from bitrawl.corpus import write_terms
+    from bitrawl.corpus import TermPair
 
     opened = open_address(folder)
     pairs = opened.term_pairs(languages, most or TERM_PAIRS, min_score=min_score, tell=print_err)
@@ -152,7 +152,7 @@ def terms(
     if target is None and style is None and out.is_terminal:
         _print_terms(pairs, most or SHOWN_TERMS, folder)
         return
-    content = write_terms(pairs, style or TermFormat.TSV)
+    content = TermPair.as_file(pairs, style or TermFormat.TSV)
     if target is None:
         sys.stdout.buffer.write(content)
     else:

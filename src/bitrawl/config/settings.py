@@ -324,13 +324,13 @@ def asked_for(error: str) -> str:
 
 def with_lists(described: Mapping[str, Any]) -> dict[str, Any]:
     """A job's description in which each text that stands for a list is one, as its flag would make it."""
-    lists = {row.key: row for row in SETTINGS.values() if get_origin(_plain(_field(row.key).type)[0]) is list}
     read = dict(described)
-    for key, row in lists.items():
-        table, _, name = key.rpartition(".")
-        tables = read.get(table) if table else read
-        if isinstance(tables, Mapping) and isinstance(tables.get(name), str):
-            changed = {**tables, name: _read(row, tables[name])}
+    for row in SETTINGS.values():
+        table, _, name = row.key.rpartition(".")
+        tables: Any = read.get(table) if table else read
+        text = tables.get(name) if isinstance(tables, Mapping) else None
+        if isinstance(text, str) and get_origin(_plain(_field(row.key).type)[0]) is list:
+            changed = {**tables, name: _read(row, text)}
             read = {**read, table: changed} if table else changed
     return read
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bitrawl.corpus.formats import FORMATS, Anonymise, ExportSection, TermFormat
     from bitrawl.corpus.jsonl import PLAIN, plain
     from bitrawl.corpus.shards import keyed
-    from bitrawl.corpus.term_pairs import TermPair, bilingual_terms, write_terms
+    from bitrawl.corpus.term_pairs import TermPair, bilingual_terms
     from bitrawl.corpus.tmx import tmx_text
     from bitrawl.corpus.units import Corpora, CorpusPage, CorpusParagraph, CorpusUnit, EntryTable
 else:

@@ -84,6 +84,18 @@ class TermPair(msgspec.Struct, frozen=True):
     count_together: int
     examples: tuple[TermExample, ...] = ()
 
+    @staticmethod
+    def as_file(terms: "Sequence[TermPair]", style: TermFormat) -> bytes:
+        """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
+        if style is TermFormat.TBX:
+            return "".join(_tbx(terms)).encode()
+        if style is TermFormat.CSV:
+            return _csv(terms)
+        if style is TermFormat.JSONL:
+            return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
+        rows = [COLUMNS, *map(_cells, terms)]
+        return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
+
 
 class FoundPair(NamedTuple):
     """Two terms, and the numbers of their phrases."""
@@ -264,18 +276,6 @@ def _are_numbers(pair: TermPair) -> bool:
     return " " not in pair.term_a and bool(
         values(pair.term_a, pair.lang_a).keys() & values(pair.term_b, pair.lang_b).keys()
     )
-
-
-def write_terms(terms: Sequence[TermPair], style: TermFormat) -> bytes:
-    """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
-    if style is TermFormat.TBX:
-        return "".join(_tbx(terms)).encode()
-    if style is TermFormat.CSV:
-        return _csv(terms)
-    if style is TermFormat.JSONL:
-        return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
-    rows = [COLUMNS, *map(_cells, terms)]
-    return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
 
 
 def segments_with(pairs: Sequence[FoundPair], a: Phrases, b: Phrases) -> Iterator[Ints]:

@@ -14,7 +14,7 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_units
 from bitrawl.model import Language, SegmentPair, segment_key
-from bitrawl.review import sampled
+from bitrawl.review import SpreadSample
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.samples import SCORE_RANGES, DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
 
@@ -46,7 +46,7 @@ def draw(folder: JobFolder, request: SampleRequest) -> DrawnSample:
                 sizes[band_of(unit.pair.score)] += 1
                 yield unit.pair
 
-    pairs = sampled(counted(), design.size, _by_band if design.by_band else _alike, seed=design.seed)
+    pairs = SpreadSample.drawn(counted(), design.size, _by_band if design.by_band else _alike, seed=design.seed)
     pairs.sort(key=lambda pair: _drawn(pair, design.seed))
     units = tuple(_unit(pair, place) for place, pair in enumerate(pairs, 1))
     name = request.name.strip() or "-".join(languages)

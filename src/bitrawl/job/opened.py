@@ -113,27 +113,27 @@ class OpenedFolder:
         self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()
     ) -> "list[CorpusUnit | CorpusPage]":
         """Some entries of the corpus to read, even over sites and scores; the same for the same seed."""
-        from bitrawl.review import sampled
+        from bitrawl.review import SpreadSample
 
         size, seed = arguments.whole_number("size", size, 1), arguments.whole_number("seed", seed)
-        return sampled(self.units(langs), size, lambda entry: entry.stratum, seed=seed)
+        return SpreadSample.drawn(self.units(langs), size, lambda entry: entry.stratum, seed=seed)
 
     def sample_texts(
         self, size: int, *, seed: int = 0
     ) -> "tuple[list[CorpusUnit], list[tuple[CorpusPage, CorpusParagraph]]]":
         """Units of the corpora in two languages, and paragraphs of those in one, each even over sites and scores."""
-        from bitrawl.review import sampled
+        from bitrawl.review import SpreadSample
 
         def stratum_of(entry: "tuple[CorpusPage, CorpusParagraph]") -> tuple[str, float, tuple[str, ...]]:
             site, _, texts = entry[0].stratum
             return site, 0.0, (*texts, entry[1].id, entry[1].text)
 
         corpora = self.corpora()
-        units = sampled(corpora.units(), size, lambda unit: unit.stratum, seed=seed)
+        units = SpreadSample.drawn(corpora.units(), size, lambda unit: unit.stratum, seed=seed)
         if all(len(header.languages) == 2 for header in corpora.headers):
             return units, []
         paragraphs = ((page, paragraph) for page in corpora.pages() for paragraph in page.paragraphs)
-        return units, sampled(paragraphs, size, stratum_of, seed=seed)
+        return units, SpreadSample.drawn(paragraphs, size, stratum_of, seed=seed)
 
     def terms(
         self,

@@ -7,7 +7,7 @@ from bitrawl.doors import door
 if TYPE_CHECKING:
     from bitrawl.review.job_review import JobReview
     from bitrawl.review.queue import ReviewOrder, ReviewProgress
-    from bitrawl.review.results import SampleResults, SpreadSample, human_reviews, sampled
+    from bitrawl.review.results import SampleResults, SpreadSample, human_reviews
     from bitrawl.review.reviewing import ListedPair, PairList, ReadPair
     from bitrawl.review.search_query import SearchQuery
     from bitrawl.review.searching import FoundSegment, Hit, HitList

@@ -118,20 +118,10 @@ def _agreements(by_person: Mapping[str, Mapping[str, Verdict]]) -> Iterator[Revi
             yield agreement(first, second, [(by_person[first][key], by_person[second][key]) for key in sorted(both)])
 
 
-def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0) -> list[Entry]:
-    """At most `size` entries, sorted by site and score, with the same number from each site and score range.
-
-    A stratum with fewer entries gives all that it has. The entries are read once, and `size` of them are kept in memory.
-    The order in which they come does not matter.
-    """
-    sample: SpreadSample[Entry] = SpreadSample(size, seed)
-    for entry in entries:
-        sample.offer(entry, *place(entry))
-    return sample.entries()
-
-
 class SpreadSample(Generic[Entry]):
-    """A sample of entries that are offered one by one, as `sampled` makes it.
+    """A sample of entries that are offered one by one: the same number from each site and score range, sorted by these.
+
+    A stratum with fewer entries gives all that it has.
 
     Each unit has a random number. A stratum keeps its units with the smallest numbers.
 
@@ -149,6 +139,16 @@ class SpreadSample(Generic[Entry]):
         self._last_stratum = 1 << 64  # strata from this number on have been dropped
         self._total = 0
         self._order = count()  # so that no two entries are ever compared
+
+    @classmethod
+    def drawn(
+        cls, entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0
+    ) -> list[Entry]:
+        """At most `size` entries; the order in which they come does not matter. They are read once, and `size` of them kept."""
+        sample = cls(size, seed)
+        for entry in entries:
+            sample.offer(entry, *place(entry))
+        return sample.entries()
 
     def offer(self, entry: Entry, site: str, score: float, texts: tuple[str, ...]) -> None:
         stratum = (site, min(int(score * SCORE_RANGES), SCORE_RANGES - 1))

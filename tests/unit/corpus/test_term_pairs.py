@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from bitrawl.corpus import TermFormat, TermPair, write_terms
+from bitrawl.corpus import TermFormat, TermPair
 from bitrawl.corpus.term_pairs import COLUMNS, FoundPair, TermExample, find_pairs, segments_with
 from bitrawl.model import Language
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
@@ -123,7 +123,7 @@ def test_no_segments_have_no_terms():
 @pytest.mark.parametrize("style", TABLES)
 def test_what_is_written_is_read_as_a_term_list(tmp_path: Path, style: TermFormat):
     path = tmp_path / f"terms.{style}"
-    path.write_bytes(write_terms([PAIR], style))
+    path.write_bytes(TermPair.as_file([PAIR], style))
     terms = read_terms(path).terms
     assert [(term.text, term.language) for term in terms] == [
         ('acid <rain> & "fog"', "en"),
@@ -133,15 +133,15 @@ def test_what_is_written_is_read_as_a_term_list(tmp_path: Path, style: TermForma
 
 
 def test_json_lines_have_everything():
-    (line,) = write_terms([PAIR], TermFormat.JSONL).splitlines()
+    (line,) = TermPair.as_file([PAIR], TermFormat.JSONL).splitlines()
     term = msgspec.json.decode(line)
     assert (term["term_b"], term["count_together"]) == ("pluies  acides\ufffd", 10)
     assert term["examples"][0]["text_b"] == "pluies acides \ufffd"
-    assert write_terms([], TermFormat.JSONL) == b""
+    assert TermPair.as_file([], TermFormat.JSONL) == b""
 
 
 def test_tbx_is_xml_with_languages_and_examples():
-    root = ET.fromstring(write_terms([PAIR], TermFormat.TBX))
+    root = ET.fromstring(TermPair.as_file([PAIR], TermFormat.TBX))
     assert (root.tag, root.get("type")) == ("martif", "TBX-Basic")
     sections = root.findall(".//langSet")
     assert [one.get("{http://www.w3.org/XML/1998/namespace}lang") for one in sections] == ["en", "fr"]
@@ -149,14 +149,14 @@ def test_tbx_is_xml_with_languages_and_examples():
 
 
 def test_tables_have_the_same_columns_in_every_row_and_no_formulas():
-    lines = write_terms([PAIR], TermFormat.TSV).decode().splitlines()
+    lines = TermPair.as_file([PAIR], TermFormat.TSV).decode().splitlines()
     assert [len(line.split("\t")) for line in lines] == [len(COLUMNS)] * 2
-    rows = list(csv.reader(io.StringIO(write_terms([PAIR], TermFormat.CSV).decode("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(TermPair.as_file([PAIR], TermFormat.CSV).decode("utf-8-sig"))))
     assert tuple(rows[0]) == COLUMNS
     assert rows[1][COLUMNS.index("text_a_1")] == "'=1+1 acid"
 
 
 @pytest.mark.parametrize("style", TABLES)
 def test_a_file_without_terms_is_still_whole(style: TermFormat):
-    content = write_terms([], style).decode("utf-8-sig")
+    content = TermPair.as_file([], style).decode("utf-8-sig")
     assert content.startswith("<?xml") if style is TermFormat.TBX else content.startswith("lang_a")

@@ -205,7 +205,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path):
         tracemalloc.stop()
         return most
 
-    assert peak(600_000) < 1.2 * peak(300_000)
+    assert peak(300_000) < 1.2 * peak(150_000)
 
 
 def broken(tmp_path: Path, **files: bytes) -> Path:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 
 from bitrawl.model import Segment, SegmentPair, TranslationUnit
+from bitrawl.review import SpreadSample
 from bitrawl.review.results import Place
-from bitrawl.review.results import sampled as sampled_by
 from bitrawl.url import Url
 
 
@@ -16,7 +16,7 @@ def place(unit: TranslationUnit) -> Place:
 
 
 def sampled(units: Iterable[TranslationUnit], size: int, seed: int = 0) -> list[TranslationUnit]:
-    return sampled_by(units, size, place, seed=seed)
+    return SpreadSample.drawn(units, size, place, seed=seed)
 
 
 def unit(site: str, number: int, score: float) -> TranslationUnit:
@@ -100,7 +100,7 @@ def test_a_sample_is_of_all_sites_and_scores_and_no_two_entries_are_alike():
     entries = [("large", 0.95, number) for number in range(5000)]
     for number, score in enumerate((0.05, 0.5, 0.95)):
         entries += [("small", score, number), ("large", score, number), ("large", score, number)]
-    drawn = sampled_by(entries, 30, lambda entry: (entry[0], entry[1], tuple(map(str, entry))))
+    drawn = SpreadSample.drawn(entries, 30, lambda entry: (entry[0], entry[1], tuple(map(str, entry))))
     assert len(drawn) == len(set(drawn)) == 30
     assert {entry[:2] for entry in drawn} == {
         (site, score) for site in ("large", "small") for score in (0.05, 0.5, 0.95)

@@ -125,7 +125,7 @@ filters = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=75)
 @given(filters, st.sampled_from(SegmentOrder))
 def test_a_filter_shows_what_a_look_at_every_row_shows(library: Reading, wanted: SegmentFilter, order: SegmentOrder):
     part = SegmentList(library).part(wanted, order, limit=200)
