@@ -28,7 +28,7 @@ from bitrawl.store.index_reader import LanguageOrder
 from bitrawl.store.reading_index import index_signature, is_due
 from bitrawl.store.revisions import RevisionHistory
 from bitrawl.store.samples import Sample, Samples, SampleUnit
-from bitrawl.store.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
+from bitrawl.store.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 
 
 class JobReview:
@@ -38,6 +38,7 @@ class JobReview:
     ANYWHERE = ANYWHERE
     MOST_AT_ONCE = MOST_AT_ONCE
     MOST_CHARACTERS = MOST_CHARACTERS
+    version_of = staticmethod(version_of)
 
     def __init__(self, folder: JobFolder, person: str = "", now: Callable[[], float] = time.time) -> None:
         """What others say in a sample that `person` is judging is not told."""
@@ -85,11 +86,6 @@ class JobReview:
         """Make these values of the table [judge] the job's. See `thresholds.keep` for what it raises."""
         return job_thresholds.keep(self.folder, changed, version)
 
-    @staticmethod
-    def version_of(thresholds: Thresholds) -> str:
-        """A short name for these values: who sends it back has seen them, and no others."""
-        return version_of(thresholds)
-
     # What this person says and writes
 
     def say(self, kind: SubjectKind, key: str, within: str, verdict: Verdict) -> bool:
@@ -117,7 +113,8 @@ class JobReview:
 
     def differs_since(self, key: str, verdict: Verdict, at: float) -> bool:
         """Whether somebody else has said the contrary about that page pair since then."""
-        return self.lists.differs_since(key, verdict, self.person, at)
+        opinions = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement()).opinions
+        return any(given.by != self.person and given.at > at and given.verdict is not verdict for given in opinions)
 
     def judge_sample(self, sample: Sample, verdicts: Mapping[SampleUnit, Verdict | None]) -> bool:
         """False if this person does not judge the sample, or has finished it. None takes a verdict back."""

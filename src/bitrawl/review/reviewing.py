@@ -143,11 +143,6 @@ class Reading:
         self.verdicts.say(subject_of(row), verdict, by, at)
         return True
 
-    def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
-        """Whether somebody else has said the contrary about that page pair since then."""
-        opinions = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement()).opinions
-        return any(given.by != by and given.at > at and given.verdict is not verdict for given in opinions)
-
     def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
         """Give a segment of that page pair other texts, and accept them all if asked to."""
         found = self._on_screen(pair_key, row)

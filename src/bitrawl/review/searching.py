@@ -59,8 +59,6 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
             rows = index.hits(wanted, limit - len(found), offset - sum(counts))
             found += [(pattern, hit) for hit in _hits(index, rows, query)]
             counts.append(index.hit_count(wanted))
-    if not found:
-        return HitList((), sum(counts), sum(counts[1:]))
     pairs = library.listed([hit.indexed.pair for _, hit in found])
     around = library.rows_at(
         [(hit.indexed, range(hit.position - 1, hit.position + 2)) for _, hit in found], accepted=True

@@ -43,7 +43,7 @@ class CorpusSelection(msgspec.Struct, frozen=True):
 
 
 def version_of(thresholds: Thresholds) -> str:
-    """A short name for these values: equal thresholds have equal names."""
+    """A short name for these values: who sends it back has seen them, and no others."""
     return blake2b(msgspec.json.encode(thresholds), digest_size=8).hexdigest()
 
 

@@ -166,10 +166,7 @@ class Samples:
 
     def find(self, number: int) -> Sample | None:
         """None if there is none, or it was removed."""
-        with reading(self._path, LAYOUT) as database:
-            statement = f"SELECT {_SAMPLE} FROM samples WHERE id = ? AND {_THERE}"
-            row = database.execute(statement, (number,)).fetchone()
-            return _sample(database, row) if row else None
+        return next((sample for sample in self.listed() if sample.id == number), None)
 
     def units(self, sample: Sample) -> tuple[SampleUnit, ...]:
         with reading(self._path, LAYOUT) as database:

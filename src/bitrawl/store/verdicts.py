@@ -398,7 +398,7 @@ class VerdictHistory:
     def conflict_count(self) -> int:
         with reading(self._path, LAYOUT) as database:
             statement = "SELECT count(*) FROM standing WHERE verdict = ?"
-            return database.execute(statement, (_CONFLICT,)).fetchone()[0]
+            return int(database.execute(statement, (_CONFLICT,)).fetchone()[0])
 
     def judged(self, kind: SubjectKind) -> frozenset[str]:
         """The things that somebody has judged, whether people agree or not."""
