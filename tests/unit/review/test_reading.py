@@ -655,7 +655,8 @@ LEFT_OUT = {
     Rejection.LANGUAGE: {"scores": {**GOOD, "language_a": 0.1}},
     Rejection.WORDS: {"scores": {**GOOD, "words_b": 0.0}},
     Rejection.TYPE: {"type": "1:2"},
-    Rejection.FLAG: {"flags": ("code",)},
+    Rejection.FLAG: {"flags": ("non-letters",)},
+    Rejection.CODE: {"flags": ("code",)},
     None: {},
 }
 
