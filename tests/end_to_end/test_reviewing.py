@@ -10,10 +10,10 @@ from prose_site import keep
 from small_site import articles
 
 from bitrawl.model import Verdict, segment_key
+from bitrawl.review import JobReview, Saved
 from bitrawl.review.reviewing import Reading, ReadPair
 from bitrawl.review.search_query import SearchQuery
 from bitrawl.review.searching import all_hits, search
-from bitrawl.review.segment_review import OnScreen, Saved, Writer
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.index_reader import PairFilter
@@ -74,10 +74,11 @@ def test_an_edited_unit_is_marked_in_every_format_that_has_units_and_in_a_search
     keep(tmp_path, articles(3, "http://s.test/en/page{}", "http://s.test/fr/page{}")[0])
     assert bitrawl("pair", tmp_path)[0] == 0
     assert reading_index.refresh(tmp_path) is not None
-    reading, read = Reading(JobFolder(tmp_path)), first_pair(tmp_path)
+    review, read = JobReview(JobFolder(tmp_path), "anna", lambda: 1.0), first_pair(tmp_path)
     key, mined = read.pair.row.key, read.segments[0]
-    new, by = ("The words of a translator, \t in full.", "Les mots du traducteur, en entier."), Writer("anna", 1.0)
-    assert reading.edit(key, OnScreen(mined.key, mined.start), new, by, accept=True) is Saved.DONE
+    new = "The words of a translator, \t in full.", "Les mots du traducteur, en entier."
+    given = dict(zip(("text_a", "text_b"), new, strict=True))
+    assert review.change("accept", key, (mined.key, mined.start, 0), given) is Saved.DONE
     assert bitrawl("export", tmp_path, "--formats", "jsonl,tsv,tmx,moses,parquet,xces")[0] == 0
 
     corpus, clean = tmp_path / "corpus", "The words of a translator,   in full."
@@ -98,7 +99,9 @@ def test_an_edited_unit_is_marked_in_every_format_that_has_units_and_in_a_search
     assert clean not in "".join(path.read_text() for path in (corpus / "xces").rglob("*.xml"))  # pages as they are
 
     query = SearchQuery(text=" ".join(mined.text_a.split()[:5]))
-    hits = [hit.segment for hit in search(reading, query).hits if hit.segment.key == segment_key(*new)]
+    hits = [hit.segment for hit in search(review.lists, query).hits if hit.segment.key == segment_key(*new)]
     assert [(hit.text_b, hit.flags) for hit in hits] == [(new[1], ("edited",))]
-    assert new[1] in {found.segment.b.text for found in all_hits(reading, query)}
-    assert mined.text_b not in {found.segment.b.text for found in all_hits(reading, query) if found.pair.row.key == key}
+    assert new[1] in {found.segment.b.text for found in all_hits(review.lists, query)}
+    assert mined.text_b not in {
+        found.segment.b.text for found in all_hits(review.lists, query) if found.pair.row.key == key
+    }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bitrawl.mining import Thresholds
-from bitrawl.model import Verdict
+from bitrawl.model import Verdict, segment_key
 from bitrawl.review import searching
 from bitrawl.review import thresholds as job_thresholds
 from bitrawl.review.queue import ReviewOrder, ReviewProgress, ReviewQueue, review_progress, review_queue
@@ -21,6 +21,7 @@ from bitrawl.review.segment_review import (
     Writer,
     changed_rows,
     subject_of,
+    written_lines,
 )
 from bitrawl.review.thresholds import ThresholdSight, version_of
 from bitrawl.store.folder import JobFolder
@@ -144,19 +145,32 @@ class JobReview:
     def change(self, act: str, within: str, row: tuple[str, int, int], given: Mapping[str, str]) -> Saved:
         """Write into a segment of two pages: save or accept other texts, join it with the next, restore it, or comment.
 
-        `row` is its key, start and part, as they were on the screen. Raises `LookupError` for another act.
+        `row` is its key, start and part, as they were on the screen. A join may name the key of the next, `following`.
+        Raises `LookupError` for another act.
         """
-        on_screen, by = OnScreen(*row), Writer(self.person, self._now())
+        pair = self.lists.pair(within)
+        if pair is None:
+            return Saved.GONE
+        at = OnScreen(*row).place_in(pair.segments)
+        if isinstance(at, Saved):
+            return at
+        rows, review, by = pair.segments, self.lists.review, Writer(self.person, self._now())
         match act:
             case "save" | "accept":
                 texts = given.get("text_a", ""), given.get("text_b", "")
-                return self.lists.edit(within, on_screen, texts, by, accept=act == "accept")
+                saved, lines = review.edit(rows, at, texts, by), written_lines(texts)
+                if act == "accept" and saved is Saved.DONE and not isinstance(lines, Saved):
+                    urls = rows[at].urls
+                    new = [Subject(SubjectKind.SEGMENT, segment_key(*both), *urls, *both) for both in lines]
+                    self.verdicts.say_all(new, Verdict.ACCEPT, by.name, by.at)
+                return saved
             case "join":
-                return self.lists.join(within, on_screen, given.get("following", ""), by)
+                languages = pair.pair.row.lang_a, pair.pair.row.lang_b
+                return review.join(rows, at, languages, by, following=given.get("following", ""))
             case "restore":
-                return self.lists.restore(within, on_screen, by)
+                return review.restore(rows[at], by)
             case "comment":
-                return self.lists.comment(within, on_screen, given.get("text", ""), by)
+                return review.comment(rows[at], given.get("text", ""), by)
         raise LookupError(act)
 
     def undo_comment(self, number: int) -> bool:

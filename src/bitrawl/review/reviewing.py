@@ -9,17 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.mining import Thresholds
-from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
-from bitrawl.review.segment_review import (
-    MinedPair,
-    OnScreen,
-    ReadSegment,
-    Saved,
-    SegmentReview,
-    Writer,
-    subject_of,
-    written_lines,
-)
+from bitrawl.model import PagePair, SegmentPair, Verdict
+from bitrawl.review.segment_review import MinedPair, ReadSegment, SegmentReview, subject_of
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.index_reader import (
     IndexedPair,
@@ -142,46 +133,6 @@ class Reading:
             return False
         self.verdicts.say(subject_of(row), verdict, by, at)
         return True
-
-    def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
-        """Give a segment of that page pair other texts, and accept them all if asked to."""
-        found = self._on_screen(pair_key, row)
-        if isinstance(found, Saved):
-            return found
-        pair, at = found
-        saved, lines = self.review.edit(pair.segments, at, texts, by), written_lines(texts)
-        if saved is Saved.DONE and accept and not isinstance(lines, Saved):
-            urls = pair.segments[at].urls
-            subjects = [Subject(SubjectKind.SEGMENT, segment_key(*both), *urls, *both) for both in lines]
-            self.verdicts.say_all(subjects, Verdict.ACCEPT, by.name, by.at)
-        return saved
-
-    def join(self, pair_key: str, row: OnScreen, following: str, by: Writer) -> Saved:
-        """Make one segment of that one and the next, which has the key `following`."""
-        found = self._on_screen(pair_key, row)
-        if isinstance(found, Saved):
-            return found
-        pair, at = found
-        if at + 1 < len(pair.segments) and following not in ("", pair.segments[at + 1].key):
-            return Saved.CHANGED
-        return self.review.join(pair.segments, at, (pair.pair.row.lang_a, pair.pair.row.lang_b), by)
-
-    def restore(self, pair_key: str, row: OnScreen, by: Writer) -> Saved:
-        """Take back the revision that the segment has."""
-        found = self._on_screen(pair_key, row)
-        return found if isinstance(found, Saved) else self.review.restore(found[0].segments[found[1]], by)
-
-    def comment(self, pair_key: str, row: OnScreen, text: str, by: Writer) -> Saved:
-        found = self._on_screen(pair_key, row)
-        return found if isinstance(found, Saved) else self.review.comment(found[0].segments[found[1]], text, by)
-
-    def _on_screen(self, pair_key: str, row: OnScreen) -> "tuple[ReadPair, int] | Saved":
-        """The page pair as it is now, and the place of the row in it."""
-        pair = self.pair(pair_key)
-        if pair is None:
-            return Saved.GONE
-        at = row.place_in(pair.segments)
-        return at if isinstance(at, Saved) else (pair, at)
 
     def _judged(self, state: VerdictState | None) -> list[str]:
         """The keys of the page pairs in that state; if nothing was said, of all others."""

@@ -57,7 +57,7 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
     with opened_index(library.index) as index:
         for pattern, wanted in _searches(index, query):
             rows = index.hits(wanted, limit - len(found), offset - sum(counts))
-            found += [(pattern, hit) for hit in _hits(index, rows, query)]
+            found += [(pattern, hit) for hit in index.hit_positions(rows, query.languages)]
             counts.append(index.hit_count(wanted))
     pairs = library.listed([hit.indexed.pair for _, hit in found])
     around = library.rows_at(
@@ -80,7 +80,7 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
             if number == len(searches):
                 return
             numbers = index.hits(searches[number]._replace(context=None), _BATCH, after=last)
-            hits = _hits(index, numbers, query)
+            hits = index.hit_positions(numbers, query.languages)
         last, number = (numbers[-1], number) if numbers else (-1, number + 1)
         yield from _found(library, hits, edited)
 
@@ -115,9 +115,7 @@ def _found(library: Reading, hits: Sequence[HitPosition], edited: set[tuple[str,
 
 def query_languages(index: IndexReader, query: SearchQuery) -> list[Language]:
     """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
-    if (query.text + query.other + query.without).isascii():
-        return []
-    return sorted({code for pair in index.language_pairs() for code in pair})
+    return [] if (query.text + query.other + query.without).isascii() else index.languages()
 
 
 def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder = HitOrder.SCORE) -> WordSearch:
@@ -125,11 +123,6 @@ def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder
     is_hit = None if search.is_exact else lambda a, b: search.matched_side(a, b) is not None
     context = None if order is HitOrder.SCORE else lambda a, b: _context(search, a, b, order)
     return WordSearch(search.expression(), languages, is_hit, context)
-
-
-def _hits(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPosition]:
-    hits = (index.hit_position(row, query.languages) for row in rows)
-    return [hit for hit in hits if hit is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:

@@ -161,7 +161,7 @@ class SegmentList:
         with opened_index(self._library.index) as index:
             rows = self._fitting(index, wanted)
             positions = rows.positions(order, slice(start, start + most))
-            pairs = _pairs(index, positions, wanted.languages)
+            pairs = index.aligned_pairs((row.alignment for row in positions), wanted.languages)
         return SegmentRows(tuple(self._read(positions, pairs)), len(rows.chosen))
 
     def count(self, wanted: SegmentFilter) -> int:
@@ -176,7 +176,7 @@ class SegmentList:
             if keys is not None:
                 rows = rows.narrowed(np.isin(rows.rows["key"], _numbers(filter(_KEY.fullmatch, keys))))
             positions = rows.positions(SegmentOrder.PAGE)
-            pairs = _pairs(index, positions, wanted.languages)
+            pairs = index.aligned_pairs((row.alignment for row in positions), wanted.languages)
         parts = (positions[start : start + _READ_AT_ONCE] for start in range(0, len(positions), _READ_AT_ONCE))
         return [subject_of(listed.segment) for part in parts for listed in self._read(part, pairs)]
 
@@ -351,9 +351,3 @@ def _is_fitting(rows: _Rows, wanted: SegmentFilter, kinds: Mapping[int, SegmentK
 def _numbers(keys: Iterable[str]) -> _Numbers:
     """What `signed` makes of each."""
     return np.frombuffer(bytes.fromhex("".join(keys)), dtype=">i8").astype(np.int64)
-
-
-def _pairs(index: IndexReader, rows: Iterable[_RowPosition], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
-    """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
-    found = {number: index.aligned_pair(number, languages) for number in {row.alignment for row in rows}}
-    return {number: pair for number, pair in found.items() if pair is not None}

@@ -177,11 +177,21 @@ class SegmentReview:
         before, after = _texts(group[: row.part]), _texts(group[row.part + 1 :])
         return self._save(group, (*before, *lines, *after), by)
 
-    def join(self, rows: Sequence[ReadSegment], at: int, languages: tuple[Language, Language], by: Writer) -> Saved:
-        """Make one segment of the one at that place and the next."""
+    def join(
+        self,
+        rows: Sequence[ReadSegment],
+        at: int,
+        languages: tuple[Language, Language],
+        by: Writer,
+        *,
+        following: str = "",
+    ) -> Saved:
+        """Make one segment of the one at that place and the next, if that has the key `following`, or none is given."""
         if at + 1 >= len(rows):
             return Saved.LAST
         first, second = rows[at], rows[at + 1]
+        if following not in ("", second.key):
+            return Saved.CHANGED
         texts = zip((first.text_a, first.text_b), (second.text_a, second.text_b), languages, strict=True)
         one_a, one_b = (joined_text(text, following, language) for text, following, language in texts)
         if max(len(one_a), len(one_b)) > MOST_CHARACTERS:

@@ -100,12 +100,10 @@ class ThresholdSight:
         """The corpora for which something was found."""
         return [CorpusSelection(corpus.languages, selection.facts()) for corpus, selection in self._corpora]
 
-    def kept_units(self) -> int:
-        """Units in all corpora with the thresholds that the job has."""
-        by_kept = (
-            Selection(corpus.segments, self.kept, accepted_only=self.accepted_only) for corpus, _ in self._corpora
-        )
-        return sum(selection.units for selection in by_kept)
+    def units(self, thresholds: Thresholds) -> int:
+        """Units in all corpora with these thresholds."""
+        segments = [corpus.segments for corpus, _ in self._corpora]
+        return sum(Selection(own, thresholds, accepted_only=self.accepted_only).units for own in segments)
 
     def around(self, each: int) -> tuple[list[ListedSegment], list[ListedSegment]]:
         """Units that get in by the smallest margin, and units that only the score keeps out, by the smallest.
@@ -189,8 +187,7 @@ class _PairTexts(NamedTuple):
 def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict[int, _PairTexts]:
     """By the number of the page pair; those that are gone are not there."""
     with opened_index(library.index) as index:
-        found = ((number, index.numbered_pair(number)) for number in numbers)
-        pairs = {number: pair for number, pair in found if pair is not None}
+        pairs = index.numbered_pairs(numbers)
     texts = library.segments([pair.alignment for pair in pairs.values()])
     return {
         number: _PairTexts(pair.pair, list(revised(segments, verdicts)))

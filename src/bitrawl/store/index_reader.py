@@ -177,13 +177,23 @@ class IndexReader:
         """The page pair with that key."""
         return self._pair("pairs.key = ? LIMIT 1", [key])
 
-    def numbered_pair(self, number: int) -> IndexedPair | None:
-        return self._pair("pairs.id = ?", [number])
+    def numbered_pairs(self, numbers: Iterable[int]) -> dict[int, IndexedPair]:
+        """Those that are still there, by their numbers."""
+        found = ((number, self._pair("pairs.id = ?", [number])) for number in numbers)
+        return {number: pair for number, pair in found if pair is not None}
 
     def aligned_pair(self, alignment: int, languages: LanguageOrder | None) -> IndexedPair | None:
         """A page pair that has these segments. Of several with the same texts, the first."""
         only = " AND pairs.lang_a = ? AND pairs.lang_b = ?" if languages else ""
         return self._pair(f"pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1", [alignment, *(languages or ())])
+
+    def aligned_pairs(self, alignments: Iterable[int], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
+        """Such page pairs by the numbers of their alignments, where there are any."""
+        found = ((number, self.aligned_pair(number, languages)) for number in set(alignments))
+        return {number: pair for number, pair in found if pair is not None}
+
+    def languages(self) -> list[Language]:
+        return sorted({code for pair in self.language_pairs() for code in pair})
 
     def language_pairs(self) -> list[LanguageOrder]:
         pairs, last = list[LanguageOrder](), ("", "")  # A step for each two languages: grouping reads all page pairs.
@@ -280,11 +290,11 @@ class IndexReader:
         where, values = self._hits(search)
         return (number for (number,) in self._ask(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {where}", values))
 
-    def hit_position(self, row: int, languages: LanguageOrder | None) -> HitPosition | None:
-        """Which segment a row of words belongs to."""
-        alignment, position = divmod(row & SEGMENT_BITS, 1 << POSITION_BITS)
-        pair = self.aligned_pair(alignment, languages)
-        return HitPosition(pair, position) if pair else None
+    def hit_positions(self, rows: Iterable[int], languages: LanguageOrder | None) -> list[HitPosition]:
+        """Which segments these rows of words belong to."""
+        places = [divmod(row & SEGMENT_BITS, 1 << POSITION_BITS) for row in rows]
+        pairs = self.aligned_pairs((alignment for alignment, _ in places), languages)
+        return [HitPosition(pairs[alignment], position) for alignment, position in places if alignment in pairs]
 
     def _hits(self, search: WordSearch) -> tuple[str, tuple[str]]:
         expression = search.expression

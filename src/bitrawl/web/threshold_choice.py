@@ -58,12 +58,9 @@ async def keep(request: Request, changed: Mapping[str, Any], version: str = "") 
     now = await asyncio.to_thread(review.lists.thresholds)
     if now != before:
         server.writing.begin(job.folder, person=request.state.user.name)
-    units_before, units_now = await asyncio.to_thread(lambda: [units(review, one) for one in (before, now)])
+    sight = await asyncio.to_thread(review.sight)
+    units_before, units_now = await asyncio.to_thread(lambda: (sight.units(before), sight.units(now)))
     return KeptThresholds(kept=as_fields(now), version=review.version_of(now), before=units_before, units=units_now)
-
-
-def units(review: JobReview, thresholds: Thresholds) -> int:
-    return sum(corpus.facts.units for corpus in review.sight(thresholds).corpora)
 
 
 def is_busy(server: Server, job: ServedJob) -> bool:

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from bitrawl.mining import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
-from bitrawl.review import ReadSegment, Saved
+from bitrawl.review import JobReview, ReadSegment, Saved
 from bitrawl.review.reviewing import Reading
-from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, Writer, subject_of
+from bitrawl.review.segment_review import MOST_CHARACTERS, subject_of
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -37,7 +37,6 @@ TEXTS = [
     ("The end?", "La fin"),
     ("Home", "Accueil"),
 ]
-BEN = Writer("ben", 2.0)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +76,11 @@ def rows_of(folder: JobFolder) -> tuple[ReadSegment, ...]:
     pair = Reading(folder).pair(PAIR)
     assert pair is not None
     return pair.segments
+
+
+def ben(folder: JobFolder, act: str, row: ReadSegment, **given: str) -> Saved:
+    """What somebody else does to a segment."""
+    return JobReview(folder, "ben", lambda: 2.0).change(act, PAIR, (row.key, row.start, row.part), given)
 
 
 def texts_of(folder: JobFolder) -> list[tuple[str, str]]:
@@ -273,7 +277,7 @@ def test_what_cannot_be_saved_stays_on_the_screen_with_the_reason(
 
 def test_who_saves_second_sees_both_texts_and_may_save_again(client: TestClient, folder: JobFolder):
     form, mined = row_form(client, 1), rows_of(folder)[1]
-    assert Reading(folder).edit(PAIR, OnScreen(mined.key, 1), ("Ben's", "De Ben"), BEN) is Saved.DONE
+    assert ben(folder, "save", mined, text_a="Ben's", text_b="De Ben") is Saved.DONE
     page = act(client, form, "accept", text_a="Mine", text_b="À moi")
     assert "Somebody has changed this segment meanwhile" in page
     assert ">Mine</textarea>" in page
@@ -286,7 +290,7 @@ def test_who_saves_second_sees_both_texts_and_may_save_again(client: TestClient,
 
 def test_a_join_with_another_segment_than_the_one_that_was_seen_is_refused(client: TestClient, folder: JobFolder):
     form, following = row_form(client, 1), rows_of(folder)[2]
-    Reading(folder).edit(PAIR, OnScreen(following.key, 2), ("Another", "Une autre"), BEN)
+    ben(folder, "save", following, text_a="Another", text_b="Une autre")
     answer = client.post(f"/jobs/{JOB}/pairs/{PAIR}/segments/x", data=form | {"act": "join"}, headers={"X-Part": "1"})
     assert answer.status_code == 409
     assert "Somebody has changed this segment meanwhile" in answer.text
@@ -294,7 +298,7 @@ def test_a_join_with_another_segment_than_the_one_that_was_seen_is_refused(clien
 
 def test_comments_are_shown_with_their_writer_who_alone_takes_them_back(client: TestClient, folder: JobFolder):
     mined = rows_of(folder)[0]
-    Reading(folder).comment(PAIR, OnScreen(mined.key, 0), "Check the year.", BEN)
+    ben(folder, "comment", mined, text="Check the year.")
     page = act(client, row_form(client, 0), "comment", text="1899 is right.\nSee the page.")
     comments = re.findall(r'<bdi>(\w+)</bdi></b> <span class="quiet">([^<]+)</span> <span[^>]*>([^<]+)<', page)
     assert [(by, text) for by, _, text in comments] == [
@@ -372,7 +376,7 @@ def test_differences_are_marked_where_they_stand(client: TestClient):
 def test_a_search_shows_the_accepted_edit_of_a_hit_and_says_so(client: TestClient, folder: JobFolder):
     mined = rows_of(folder)[1]
     there = f"/jobs/{JOB}/search?q=layer"
-    Reading(folder).edit(PAIR, OnScreen(mined.key, 1), ("Each layer is slim.", "Chaque couche est mince."), BEN)
+    ben(folder, "save", mined, text_a="Each layer is slim.", text_b="Chaque couche est mince.")
     assert "mince" not in client.get(there).text  # not accepted, so not in the corpus
     Reading(folder).judge_segment(PAIR, rows_of(folder)[1].key, Verdict.ACCEPT, "ben", 3.0)
     page = client.get(there).text

@@ -20,7 +20,6 @@ from bitrawl.reasons import Action
 from bitrawl.review import (
     GivenVerdict,
     HitList,
-    JobReview,
     Judgement,
     PairList,
     ReadPair,
@@ -151,7 +150,7 @@ async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     sight = await asyncio.to_thread(lambda: opened.sight(threshold_choice.chosen(opened, changed), languages))
     return shapes.ApiSelection(
         kept=threshold_choice.as_fields(sight.kept),
-        version=JobReview.version_of(sight.kept),
+        version=opened.version_of(sight.kept),
         chosen=threshold_choice.as_fields(sight.thresholds),
         corpora=await asyncio.to_thread(lambda: sight.corpora),
     )

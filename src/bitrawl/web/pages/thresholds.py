@@ -163,7 +163,7 @@ def _seen(review: JobReview, changed: Mapping[str, Any], languages: str, rule: R
     facts = [corpus.facts for corpus in sight.corpora]
     return {
         "kept": sight.kept,
-        "kept_units": sight.kept_units(),
+        "kept_units": sight.units(sight.kept),
         "thresholds": sight.thresholds,
         "accepted_only": sight.accepted_only,
         "corpora": sight.corpora,
