@@ -104,7 +104,7 @@ class DocumentParts(NamedTuple):
     def of(cls, documents: Pieces, paths: Paths) -> "DocumentParts":
         """Those without a path are whole."""
         long = np.isin(documents.document, list(paths))
-        parts = [_parts(documents, place, paths[int(documents.document[place])]) for place in np.flatnonzero(long)]
+        parts = [_parts(documents, n, paths[d]) for n, d in enumerate(documents.document.tolist()) if d in paths]
         document, a, size_a, b, size_b, first, last = np.concatenate([np.zeros((7, 0), np.int64), *parts], axis=1)
         whole = documents.where(~long)
         pieces = Pieces.joined([Pieces(document, Cut(a, size_a), Cut(b, size_b)), whole])
@@ -373,7 +373,7 @@ class _Blocks:
     def __init__(self, a: NumberedTexts, b: NumberedTexts) -> None:
         self._a, self._b = a, b
         self._strangers = Strangers.of(b.blocks.lengths, b.block_documents)
-        self._together = _Rows.of(np.zeros(len(a.blocks.lengths), np.bool_), _Cells.none())
+        self._together = _Rows.of(np.zeros(len(a.blocks.lengths), np.bool_), np.zeros((3, 0)))
 
     def align(self, model: AlignKnowledge, which: Ints, paths: Paths) -> None:
         """Long documents in parts, along the paths of their sentences."""
@@ -382,7 +382,7 @@ class _Blocks:
             blocks, {d: self._path(d, paths[d]) for d in paths.keys() & set(which.tolist())}
         )
         model = model._replace(prior=BLOCK_PRIOR)
-        cells = [_Cells.none()]
+        cells = [np.zeros((3, 0))]
         for batch, lattices in batches(pieces.a.size, pieces.b.size, BLOCK_WIDTH):
             batch_pieces = pieces.where(batch)
             both = self._a.blocks, self._b.blocks
@@ -394,7 +394,7 @@ class _Blocks:
             cells += self._likely(batch_pieces, lattices, tables)
         told = np.zeros(len(self._a.blocks.lengths), np.bool_)
         told[ranges(blocks.a.first, blocks.a.first + blocks.a.size)] = True
-        self._together = _Rows.of(told, _Cells._make(map(np.concatenate, zip(*cells, strict=True))))
+        self._together = _Rows.of(told, np.concatenate(cells, axis=1))
 
     def add(self, gains: dict[Shape, Floats], pieces: Pieces, lattices: Lattices) -> None:
         """A bead is held to the worse of its two ends, and pays for each block that it goes on into."""
@@ -420,8 +420,8 @@ class _Blocks:
         j = np.clip(np.round(path[ends]).astype(np.int64) - 1, 0, len(blocks_b) - 1)
         return np.append(0.0, blocks_b[j] + 1.0)
 
-    def _likely(self, pieces: Pieces, lattices: Lattices, tables: Posteriors) -> Iterator["_Cells"]:
-        """The pairs of blocks of likely beads."""
+    def _likely(self, pieces: Pieces, lattices: Lattices, tables: Posteriors) -> Iterator[Floats]:
+        """Of likely beads, the blocks: the number of a's among all, of b's in its document, and how probable they are."""
         from_first = pieces.b.first - self._b.block_documents.first[pieces.document]
         for (ka, kb), table in tables.beads.items():
             i, lattice, column = np.nonzero(table > APART / 2)
@@ -429,20 +429,7 @@ class _Blocks:
             end = from_first[lattice] + lattices.low[i] + column - 1
             for down in range(ka):
                 for back in range(kb):
-                    yield _Cells(row - down, end - back, table[i, lattice, column])
-
-
-class _Cells(NamedTuple):
-    """Pairs of blocks: the number of a's among all, of b's in its document, and how probably they belong together."""
-
-    row: Ints
-    column: Ints
-    probability: Floats
-
-    @classmethod
-    def none(cls) -> "_Cells":
-        none = np.zeros(0, np.int64)
-        return cls(none, none, np.zeros(0))
+                    yield np.array([row - down, end - back, table[i, lattice, column]])
 
 
 class _Rows(NamedTuple):
@@ -457,17 +444,17 @@ class _Rows(NamedTuple):
     values: Floats
 
     @classmethod
-    def of(cls, told: Bools, cells: _Cells) -> "_Rows":
-        """Logarithms in the rows that something is told of, 0 in the others."""
-        low, high = np.zeros(len(told), np.int64), np.full(len(told), -1)
-        low[cells.row] = cells.column - 1
-        np.minimum.at(low, cells.row, cells.column - 1)
-        np.maximum.at(high, cells.row, cells.column + 1)
+    def of(cls, told: Bools, cells: Floats) -> "_Rows":
+        """Of cells by row, column and probability: logarithms in the rows that something is told of, 0 in the others."""
+        row, column = cells[:2].astype(np.int64)
+        low, high = np.full(len(told), len(told) + column.max(initial=0)), np.full(len(told), -1)
+        np.minimum.at(low, row, column - 1)
+        np.maximum.at(high, row, column + 1)
         low = np.minimum(low, high)
         sizes = high - low + 1
         start = np.cumsum(sizes) - sizes - low
         values = np.zeros(int(sizes.sum()))
-        np.add.at(values, start[cells.row] + cells.column, cells.probability)
+        np.add.at(values, start[row] + column, cells[2])
         values = np.log(np.clip(values, APART, 1.0))
         values[np.repeat(~told, sizes)] = 0.0
         return cls(low, high, start, values)

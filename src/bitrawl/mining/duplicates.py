@@ -12,8 +12,11 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from bitrawl.languages import same_language
+from bitrawl.mining.site import PageSummary
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.url import Url
+from bitrawl.urls import named_languages
 
 SHARED = 0.8
 """The share of a page's paragraphs on another page from which it is a duplicate. The value is the paper's."""
@@ -31,6 +34,7 @@ _MOST_CANDIDATES = 200
 # Of a rendering: other words in its URL than in the original's, and of the original's links and text. Judgement: a page to
 # print has no menus, and a whole book to print is no rendering of its first page.
 _MOST_TOKENS, _FEW_LINKS, _LONGER = 2, 0.5, 1.25
+FOREIGN = 2
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -56,10 +60,15 @@ class PageText(msgspec.Struct, frozen=True):
         return cls(page.url, page.language, *numbers, len(page.links), canonical)
 
     @property
-    def rank(self) -> tuple[bool, bool, int, int, int, str]:
-        """Pages are kept in this order: protected ones, originals, the longest, the one with the simpler URL."""
-        is_copy = self.canonical is not None
-        return (not self.protected, is_copy, -len(self.keys), -sum(self.lengths), len(self.url), self.url)
+    def rank(self) -> tuple[bool, bool, int, int, int, int, str]:
+        """Kept in this order: protected pages, originals, those at an address of their language, the longest, simple URLs."""
+        size = -len(self.keys), -sum(self.lengths), len(self.url), self.url
+        return (not self.protected, self.canonical is not None, claimed(self), *size)
+
+
+def claimed(page: "PageText | PageSummary") -> int:
+    """0 if its address names the language of the page, 1 if it names none, 2 if it names another."""
+    return min((0 if same_language(name, page.language) else FOREIGN for name in named_languages(page.url)), default=1)
 
 
 def is_rendering(url: Url, links: int, original: Url, links_of_original: int) -> bool:

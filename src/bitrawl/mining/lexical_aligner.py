@@ -149,7 +149,7 @@ class LexicalAligner:
         for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
             batch = [documents[number] for number in which.tolist()]
             model, corpus = _frozen(batch, self._knowledge, self._translations)
-            every = np.arange(len(batch))
+            every = corpus.documents.document
             of_batch, _ = _once(corpus, model, every, _anchored(batch, self.lexicon, every))
             beads += _by_document(of_batch, corpus)
         return beads

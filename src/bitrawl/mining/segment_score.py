@@ -265,13 +265,12 @@ def _places(pairs: Sequence[SegmentPair]) -> Floats32:
 
 _EDGE = 1e-6
 _WORDS = list(DIRECTIONS).index("words_least")
-_CLASSES = (1, SHORT)
 KNOWN = "known."  # before the names of arrays
 
 
 def length_classes(rows: Floats32) -> Ints:
     """0 for pairs with a side of one word, 1 for short ones, 2 for all others: the shorter, the less there is to tell by."""
-    return np.searchsorted(np.log1p(np.array(_CLASSES)) + _EDGE, rows[:, _WORDS])
+    return np.searchsorted(np.log1p(np.array([1, SHORT])) + _EDGE, rows[:, _WORDS])
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,25 @@ def test_a_page_that_calls_another_the_original_gives_way_to_it():
     assert found(page("y", MORE[:10]), copy) == {"y": "z"}  # the page that it names is not here
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The {} ships lie in the bay."),
+        ("ja", "{}隻の船が北の湾に泊まっている。"),
+        ("ar", "ترسو {} سفن في الخليج."),
+    ],
+)
+def test_of_copies_the_one_at_an_address_of_its_language_stays(language, text):
+    texts = [text.format(n) for n in range(10)]
+    own, unmarked, foreign = (
+        page(name, texts, language) for name in (f"{language}/conclusion", "docs/conclusion", "fi/x")
+    )
+    longer = page("fi/x", [*texts, text.format(10)], language)
+    for other in (foreign, longer):
+        assert duplicates([other, own, unmarked]) == {other.url: own.url, unmarked.url: own.url}
+        assert duplicates([other, unmarked]) == {other.url: unmarked.url}
+
+
 def test_a_short_page_within_a_much_longer_one_is_found():
     assert found(page("long", MORE), page("short", MORE[20:23])) == {"short": "long"}
 

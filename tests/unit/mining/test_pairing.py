@@ -5,14 +5,14 @@ import sys
 
 import numpy as np
 import pytest
-from small_site import EN, FR, WORDS, articles, page
+from small_site import EN, FR, WORDS, alternate, articles, page
 
 from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
 from bitrawl.mining.pairing import Pairing, by_itself
 from bitrawl.mining.site import condense
-from bitrawl.model import Method
+from bitrawl.model import Language, Method
 from bitrawl.urls import learn_patterns
 
 CONVENTIONS = {
@@ -76,6 +76,38 @@ def test_the_pairs_show_the_url_patterns_of_the_site():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
     pairs = Pairing().pairs(pages, [EN, FR]).pairs
     assert "{+200}" in [str(pattern) for pattern in learn_patterns([(pair.url_a, pair.url_b) for pair in pairs])]
+
+
+LETTERS = {
+    "en": "abcdefghilmnoprstuv",
+    "ja": "あいうえおかきくけこさしすせそたちつてと山川海空雨雪",
+    "ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهوي",
+}
+
+
+def unknown_words(language, chance, count):
+    """Words that no lexicon has; in Japanese as long as two letters, and without spaces."""
+    spaced = language != "ja"
+    lengths = [chance.randint(2, 7) if spaced else chance.randint(1, 2) for _ in range(count)]
+    return ("" if not spaced else " ").join("".join(chance.choices(LETTERS[language], k=size)) for size in lengths)
+
+
+@pytest.mark.parametrize("language", ["ja", "ar"])
+@pytest.mark.parametrize("words", [(50, 70), (150, 250)])
+def test_short_pages_that_declare_each_other_are_refused_only_for_more_than_unknown_words(language, words):
+    pages = []
+    for number in range(12):
+        chance = random.Random(number)
+        addresses = [f"http://s.test/{spoken}/news/{7000 + number}" for spoken in ("en", language)]
+        declared = tuple(map(alternate, addresses, ("en", language)))
+        count = chance.randint(*words)
+        for address, spoken in zip(addresses, ("en", language), strict=True):
+            sizes = [count] if chance.random() < 0.5 else [count // 2, count - count // 2]
+            texts = [unknown_words(spoken, chance, size) for size in (4, *sizes)]
+            pages.append(page(address, Language(spoken), texts, alternates=declared))
+    result = Pairing().pairs(pages, [EN, Language(language)])
+    assert len(result.pairs) == 12
+    assert all(pair.url_a.rpartition("/")[2] == pair.url_b.rpartition("/")[2] for pair in result.pairs)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

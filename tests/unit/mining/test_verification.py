@@ -6,7 +6,7 @@ from bitrawl.mining.evidence import Evidence, UntranslatedText, same_text
 from bitrawl.mining.findings import RefusalReason
 from bitrawl.mining.pairing import Pairing, copies, match, misplaced
 from bitrawl.mining.site import SplitText, condense, language_of
-from bitrawl.model import Link, LinkKind
+from bitrawl.model import Language, Link, LinkKind
 from bitrawl.url import Url
 
 NOWHERE = Url.parse("http://s.test/")
@@ -206,6 +206,31 @@ def test_an_untranslated_page_below_another_languages_folder_is_no_page_in_its_o
     twins = condense([page(f"http://s.test/en/{n}", EN, TEXT) for n in range(2)], [EN, FR])
     assert copies(twins) == {1: 0}
     assert misplaced(twins, copies(twins)) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "translated"),
+    [
+        ("en", "The {} boats of the harbour see a storm.", "Le port a {} bateaux."),
+        (
+            "ja",
+            "北の港にある{}隻の古い船は、冬が来る前に大きな嵐を見ている。",
+            "The northern harbour has {} boats, and each of them has seen a storm before winter.",
+        ),
+        ("ar", "ترى القوارب {} العاصفة في الميناء.", "Le port a {} bateaux."),
+    ],
+)
+def test_a_page_in_part_untranslated_below_another_folder_is_no_rival_of_the_original(language, sentence, translated):
+    texts = [sentence.format(n) for n in range(10)]
+    half = [*texts[:6], *(translated.format(n) for n in range(6, 9))]
+    spoken = Language(language)
+    pages = [page("http://s.test/fi/x", spoken, half), page(f"http://s.test/{language}/x", spoken, texts)]
+    site = condense(sorted(pages, key=lambda each: each.url), [spoken, FR])
+    foreign = site.by_url[pages[0].url]
+    assert misplaced(site, copies(site)) == {foreign}
+    unmarked = [page("http://s.test/b/x", spoken, half), pages[1]]
+    site = condense(sorted(unmarked, key=lambda each: each.url), [spoken, FR])
+    assert misplaced(site, copies(site)) == set()
 
 
 def test_a_page_to_print_is_no_page_in_its_own_right():
