@@ -105,9 +105,7 @@ class DocumentParts(NamedTuple):
         """Those without a path are whole."""
         long = np.isin(documents.document, list(paths))
 <<<<<<< HEAD
-        parts = [
-            _parts(documents, place, paths[int(documents.document[place])]) for place in np.flatnonzero(long).tolist()
-        ]
+        parts = [_parts(documents, n, paths[d]) for n, d in enumerate(documents.document.tolist()) if d in paths]
 =======
         parts = [_parts(documents, n, paths[d]) for n, d in enumerate(documents.document.tolist()) if d in paths]
 >>>>>>> h-pairs41
