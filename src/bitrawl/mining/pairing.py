@@ -16,10 +16,6 @@ from functools import partial
 import msgspec
 import numpy as np
 
-<<<<<<< HEAD
-=======
-from bitrawl.mining.content import Lexicons
->>>>>>> h-pairs41
 from bitrawl.mining.detectors import RECIPROCAL, DeclaredDetector, UrlDetector, claims, letter_of
 from bitrawl.mining.duplicates import FOREIGN, claimed, is_rendering
 from bitrawl.mining.evidence import (
@@ -40,10 +36,7 @@ from bitrawl.mining.site import PageOf, Pages, PageSummary, Parts, Rows, Site, c
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, Ints, Trees, places_in
-<<<<<<< HEAD
 from bitrawl.text.known_words import Dictionary
-=======
->>>>>>> h-pairs41
 from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
 from bitrawl.urls import named_languages, skeleton
