@@ -104,9 +104,7 @@ class DocumentParts(NamedTuple):
     def of(cls, documents: Pieces, paths: Paths) -> "DocumentParts":
         """Those without a path are whole."""
         long = np.isin(documents.document, list(paths))
-        parts = [
-            _parts(documents, place, paths[int(documents.document[place])]) for place in np.flatnonzero(long).tolist()
-        ]
+        parts = [_parts(documents, n, paths[d]) for n, d in enumerate(documents.document.tolist()) if d in paths]
         document, a, size_a, b, size_b, first, last = np.concatenate([np.zeros((7, 0), np.int64), *parts], axis=1)
         whole = documents.where(~long)
         pieces = Pieces.joined([Pieces(document, Cut(a, size_a), Cut(b, size_b)), whole])
