@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bitrawl.cluster import bundle_process
@@ -39,7 +40,11 @@ def commands_stay_here(patch: pytest.MonkeyPatch, tmp_path: Path, port: int, cer
     patch.setattr(running._Mining, "is_due", lambda *_: False)  # Sites are mined once, when they have been visited.
     patch.setattr(frontier.Politeness, "delay_after", lambda *_, **__: 0.0)
     begin = robots.RobotsFetcher.__init__
-    patch.setattr(robots.RobotsFetcher, "__init__", lambda *given, **more: begin(*given, **{**more, "delay": 0.0}))
+
+    def at_once(self: Any, inner: Any, clock: Any, politeness: Any, *memory: Any) -> None:
+        begin(self, inner, clock, msgspec.structs.replace(politeness, delay=0.0), *memory)
+
+    patch.setattr(robots.RobotsFetcher, "__init__", at_once)
     listen = web_app._listening
     patch.setattr(web_app, "_listening", lambda host, _port: listen(host, 0))
     patch.setattr(web_app.uvicorn.Server, "startup", _started_and_stopped)

@@ -120,7 +120,6 @@ class EndKind(StrEnum):
     GAVE_UP = "gave-up"  # hosts that do not answer any more
     STOPPED = "stopped"
     OFF_TOPIC = "off-topic"
-    NO_LANGUAGE = "no-language"  # that was asked for, or only one of several
     NO_PAGE = "no-page"
     ONLY_LEFT = "only-left"  # no page, since the sites were left
     NO_ANSWER = "no-answer"
@@ -177,7 +176,7 @@ class EndSentence(Wording):
     # fmt: on
 
 
-_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC, EndKind.NO_LANGUAGE)
+_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC)
 _FAILED = (EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _ELSEWHERE = {Reason.OFF_SITE: EndSentence.OTHER_SITE, Reason.OFF_HOST: EndSentence.OTHER_HOST}
 
@@ -239,7 +238,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     target: str = ""  # where its redirects lead
     reason: Reason | None = None  # why that was skipped
     status: int = 0  # of its HTTP answer
-    languages: tuple[str, ...] = ()  # that no page is in
+    languages: tuple[str, ...] = ()  # that no page is in, so that nothing could be mined
     failed: tuple[FailedSeed, ...] = ()  # while others brought pages
 
     def __str__(self) -> str:
@@ -252,7 +251,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def state(self) -> State:
         """Of a job that has come to this end, with all that it found mined."""
-        otherwise = State.NOTHING_FOUND if self.kind in _NOTHING_FOUND else State.ENDED
+        otherwise = State.NOTHING_FOUND if self.languages or self.kind in _NOTHING_FOUND else State.ENDED
         return State.FAILED if self.kind in _FAILED else otherwise
 
     def messages(self, pairs: int = 0) -> tuple[Message, ...]:
@@ -264,15 +263,11 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What to try."""
         return tuple(self._tips())
 
-    def lacking(self, languages: Sequence[str]) -> "CrawlEnd":
-        """The same end, if no page is in these languages, without which there is nothing to mine."""
-        if not languages or self.kind is EndKind.STOPPED or self.state is not State.ENDED:
-            return self
-        return CrawlEnd(kind=EndKind.NO_LANGUAGE, languages=tuple(languages), budget=self.budget, queued=self.queued)
-
     def _story(self) -> Iterator[Message]:
         if self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT, *_FAILED):
             yield EndSentence.NO_PAGE.message()
+        if self.languages:
+            yield EndSentence.NO_PAGE_IN.message(languages=tuple(map(Code, self.languages)))
         match self.kind:
             case EndKind.DONE:
                 yield EndSentence.DONE.message()
@@ -280,8 +275,6 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 yield EndSentence.STOPPED.message()
             case EndKind.OFF_TOPIC:
                 yield EndSentence.OFF_TOPIC.message(n=self.pages)
-            case EndKind.NO_LANGUAGE:
-                yield EndSentence.NO_PAGE_IN.message(languages=tuple(map(Code, self.languages)))
             case EndKind.LEFT | EndKind.ONLY_LEFT if not isinstance(self.why, Failing | SiteBudget):
                 yield left_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_SITES)
@@ -507,9 +500,9 @@ def ending(end: CrawlEnd) -> Ending:
     """Whether a crawl that ended so has failed."""
     if end.kind is EndKind.STOPPED:
         return Ending.STOPPED
-    if end.kind is EndKind.BUDGET:
-        return Ending.BUDGET
-    return Ending.DONE if end.state is State.ENDED else Ending.FAILED
+    if end.state is not State.ENDED:
+        return Ending.FAILED
+    return Ending.BUDGET if end.kind is EndKind.BUDGET else Ending.DONE
 
 
 def _without_page(

@@ -93,7 +93,7 @@ async def crawl(
     """
     async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as wired:
         started(wired)
-        ending = await finished(job, wired)
+        ending = await finished(wired, job.seed_urls())
         wired.ledger.rounds.end()
         return ending
 
@@ -121,7 +121,7 @@ async def mine(  # noqa: PLR0913 - who watches it
             meanwhile = asyncio.ensure_future(mining.mine_due())
             started(wired)
             try:
-                ending = await finished(job, wired, mines=True)
+                ending = await finished(wired, job.seed_urls(), job.languages())
                 mining.due.put_nowait("")  # The end: what is being mined is kept.
                 await meanwhile
                 await mining.mine_all()
@@ -308,8 +308,11 @@ def _tuning_observer(wired: WiredCrawl, folder: JobFolder) -> Observe:
     return observe
 
 
-async def finished(job: Job, wired: WiredCrawl, *, mines: bool = False) -> Ending:
-    """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that."""
+async def finished(wired: WiredCrawl, seeds: Sequence[Url] = (), wanted: Sequence[Language] = ()) -> Ending:
+    """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that.
+
+    `seeds` that failed are named if others did not, `wanted` are the languages that something is mined in.
+    """
     crawl, ledger = wired.crawl, wired.ledger
     earlier, began = float(ledger.recall("seconds") or 0), crawl.clock.now()
     counted = began
@@ -328,7 +331,7 @@ async def finished(job: Job, wired: WiredCrawl, *, mines: bool = False) -> Endin
         await crawl.run()
     finally:
         count()
-    end = _end(job, wired, job.languages() if mines else ())
+    end = _end(wired, seeds, wanted)
     ledger.remember("ended", end)
     return ending(end)
 
@@ -350,7 +353,7 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
     return observe
 
 
-def _end(job: Job, wired: WiredCrawl, wanted: Sequence[Language]) -> CrawlEnd:
+def _end(wired: WiredCrawl, seeds: Sequence[Url], wanted: Sequence[Language]) -> CrawlEnd:
     crawl, ledger, parked = wired.crawl, wired.ledger, wired.crawl.frontier.parked()
     pages = (
         sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spending.job.pages
@@ -365,8 +368,10 @@ def _end(job: Job, wired: WiredCrawl, wanted: Sequence[Language]) -> CrawlEnd:
         relevant=relevant_pages(ledger),
         seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
     )
-    failed = _failed_seeds(job.seed_urls(), ledger, parked) if pages else ()
-    return msgspec.structs.replace(end.lacking(_missing(ledger, wanted)), failed=tuple(failed))
+    if not pages or crawl.stopped:
+        return end
+    failed = tuple(_failed_seeds(seeds, ledger, parked))
+    return msgspec.structs.replace(end, failed=failed, languages=tuple(_missing(ledger, wanted)))
 
 
 def _missing(ledger: Ledger, wanted: Sequence[Language]) -> Sequence[Language]:

@@ -104,7 +104,7 @@ async def discover(  # noqa: PLR0913 - listeners
         sites = _FoundSites(job, folder, parts.walk, parts.crawl.clock, found)
         parts.crawl.observers.append(sites.observe)
         started(parts)
-        ending = await finished(job, parts)
+        ending = await finished(parts)
         facts = sites.write()
         why = str(parts.ledger.last_run().ended or "")
         return Discovered(ending, why, tuple(parts.walk.found), facts)

@@ -63,7 +63,7 @@ def ends() -> Iterator[CrawlEnd]:
     yield CrawlEnd(kind=EndKind.STOPPED, queued=1)
     yield from (CrawlEnd(kind=EndKind.BUDGET, budget=limit, queued=2) for limit in LIMITS)
     yield from (CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages) for pages in (1, 7))
-    yield CrawlEnd(kind=EndKind.NO_LANGUAGE, languages=("fr",))
+    yield CrawlEnd(kind=EndKind.DONE, languages=("fr",))
     yield CrawlEnd(kind=EndKind.NO_PAGE, queued=3)
     for kind, why, others in itertools.product((EndKind.LEFT, EndKind.ONLY_LEFT), LEFT, (0, 1, 2)):
         yield CrawlEnd(kind=kind, name="a.org", why=why, others=others, queued=5)
